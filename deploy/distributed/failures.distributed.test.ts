@@ -379,13 +379,18 @@ describe('six processes under load', () => {
   it('fail no request while the processes are replaced one after the other', async () => {
     world.links.bypass();
     await checkPromises(async () => {
-      const before = client.seen.length;
+      const seen = client.seen.length;
       await replaceAll();
-      const failed = client.seen.slice(before).filter(({ outcome }) => !outcome.startsWith('20'));
+      const failed = client.seen.slice(seen).filter(({ outcome }) => !outcome.startsWith('20'));
       const isLate = ({ outcome, ms }: Seen) => outcome.startsWith('503 UNAVAILABLE') && ms >= STOOD_STILL_MS;
+      // One sender makes the campaigns. The fault before may have cost it the answer to a request that was carried out.
+      const before = (each: Seen) =>
+        client.seen.slice(0, client.seen.indexOf(each)).findLast(({ request }) => request === each.request);
+      const isRepeated = (each: Seen) =>
+        each.outcome.startsWith('409') && before(each)?.outcome.startsWith('20') === false;
       const inWords = ({ request, outcome, ms }: Seen) => `${request}: ${outcome} after ${ms} ms`;
       const verdict = () => ({
-        wrong: failed.filter((each) => !isLate(each)).map(inWords),
+        wrong: failed.filter((each) => !isLate(each) && !isRepeated(each)).map(inWords),
         late: failed.filter(isLate).map(inWords),
       });
       return { verdict };

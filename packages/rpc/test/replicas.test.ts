@@ -139,7 +139,7 @@ describe('several replicas with one host name', () => {
   it.each([
     ['in plain text', () => undefined],
     ['over TLS', tls],
-  ])('fail no call when they are restarted one after the other under load, %s', async (_how, credentials) => {
+  ])('handle each call once when they are restarted in turn under load, %s', async (_how, credentials) => {
     const own = credentials();
     const hosts = ['127.0.0.1', '127.0.0.2'];
     const replicas = [new Replica('a', { tls: own }), new Replica('b', { tls: own })];
@@ -182,5 +182,6 @@ describe('several replicas with one host name', () => {
     over.abort();
     await Promise.all(load);
     expect(failures.map((each) => (each as Error).cause ?? each)).toEqual([]);
+    expect(replicas[0]!.calls + replicas[1]!.calls).toBe(asked);
   });
 });
