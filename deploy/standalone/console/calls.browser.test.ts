@@ -617,11 +617,12 @@ describe('a call', () => {
     let status = 'failed';
     await page.route(`**/api/v1/calls/${call!.uuid}`, async (route) => {
       const response = await route.fetch();
-      await route.fulfill({ response, json: { ...(await response.json()), status, analysis: null } });
+      await route.fulfill({ response, json: { ...(await response.json()), status, transcript: null, analysis: null } });
     });
     for (status of ['failed', 'canceled']) {
       await page.goto(`${service.url}/console/calls/${call!.uuid}`);
       await page.getByText('This call has no score, because it was not analyzed.').waitFor();
+      await page.getByText('This call has no transcript.').waitFor();
     }
     expect(problems).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { Popup, PopupItem } from '../../widgets/controls.tsx';
 import { Highlighted } from '../../widgets/highlighted.tsx';
 import { callTexts } from '../texts.ts';
 import { type Player, usePlaying } from './player/use-player.ts';
-import type { CallDetail, Question, Utterance } from './use-call.ts';
+import { type CallDetail, isInProgress, type Question, type Utterance } from './use-call.ts';
 
 export interface TranscriptProps {
   readonly call: CallDetail;
@@ -37,9 +37,10 @@ export function Transcript({ call, player, question, words, shown, under }: Tran
   const pattern = wordPattern(question === null ? words : undefined);
 
   if (utterances.length === 0) {
+    const missing = isInProgress(call) ? 'noTranscript' : 'withoutTranscript';
     return (
       <section className="card card-body" aria-label={t('transcript')}>
-        <p className="muted">{t(call.transcript === null ? 'noTranscript' : 'noWords')}</p>
+        <p className="muted">{t(call.transcript === null ? missing : 'noWords')}</p>
       </section>
     );
   }
