@@ -50,11 +50,14 @@ export const CALL_COLUMNS = `${STORED_COLUMNS}, ${ASSIGNED_TO} AS assigned_to, $
 /** The same values, without their names. */
 export const CALL_VALUES = `${STORED_COLUMNS}, ${ASSIGNED_TO}, ${SAMPLED_BY}`;
 
-/** The uuid of the newest analysis of `call`; null without one, and while that is from before its channels were swapped. */
+/**
+ * The uuid of the newest analysis of `call`; null without one, where no one speaks, and while that analysis is from before its
+ * channels were swapped.
+ */
 export const CURRENT_ANALYSIS = `(SELECT newest.uuid FROM (
     SELECT analysis.uuid FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND analysis.call_uuid = call.uuid
     ORDER BY analysis.created_at DESC, analysis.uuid DESC LIMIT 1) AS newest
-  WHERE NOT call.history @> jsonb_build_array(jsonb_build_object('outdated', newest.uuid)))`;
+  WHERE call.outcome IS DISTINCT FROM 'no_speech' AND NOT call.history @> jsonb_build_array(jsonb_build_object('outdated', newest.uuid)))`;
 
 /** Statuses of a call that a service may still be processing. All others are final for the attempt. */
 export const UNFINISHED: readonly string[] = ['queued', 'transcribing', 'analyzing'];

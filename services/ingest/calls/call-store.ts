@@ -2,7 +2,7 @@ import { countAnswers, type ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from './analysis-body-store.ts';
-import { CALL_COLUMNS, CALL_VALUES, type CallRow, UNFINISHED_SQL } from './call-row.ts';
+import { CALL_COLUMNS, CALL_VALUES, type CallRow, CURRENT_ANALYSIS, UNFINISHED_SQL } from './call-row.ts';
 
 /** What is announced of a call together with its recording or transcript. */
 export type DescribedCall = Pick<
@@ -92,8 +92,8 @@ export function calls(db: Database, stored: AnalysisBodies) {
       firmUuid: string,
       uuid: string,
     ): Promise<{ call: CallRow; analyses: ReviewedAnalysis[]; current: ReviewedAnalysis | null }> {
-      const rows = await db.query<CallRow & { bodies: Buffer[]; uuids: string[] }>(
-        `SELECT ${CALL_COLUMNS}, ARRAY(
+      const rows = await db.query<CallRow & { current: string | null; bodies: Buffer[]; uuids: string[] }>(
+        `SELECT ${CALL_COLUMNS}, ${CURRENT_ANALYSIS} AS current, ARRAY(
            SELECT coalesce(review.body, analysis.body) FROM analysis
              LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
                AND review.analysis_uuid = analysis.uuid
@@ -104,12 +104,12 @@ export function calls(db: Database, stored: AnalysisBodies) {
          FROM call WHERE firm_uuid = $1 AND uuid = $2`,
         [firmUuid, uuid],
       );
-      const { bodies, uuids, ...call } = found(rows);
+      const { current: currentUuid, bodies, uuids, ...call } = found(rows);
       const analyses = await stored.read(
         db,
         bodies.map((body, index) => ({ body, uuid: uuids[index]! })),
       );
-      const current = currentOf(call, analyses);
+      const current = analyses[uuids.indexOf(`${currentUuid}`)] ?? null;
       const isCounted = call.answered !== null || current === null;
       return { call: isCounted ? call : { ...call, ...countAnswers(current.sections) }, analyses, current };
     },
@@ -196,12 +196,6 @@ export function calls(db: Database, stored: AnalysisBodies) {
       return rows.length > 0;
     },
   };
-}
-
-/** A call without speech has none. */
-function currentOf({ outcome, history }: CallRow, [newest]: readonly ReviewedAnalysis[]): ReviewedAnalysis | null {
-  if (newest === undefined || outcome === 'no_speech') return null;
-  return history.some(({ outdated }) => outdated === newest.uuid) ? null : newest;
 }
 
 function found<Row>(rows: readonly Row[]): Row {
