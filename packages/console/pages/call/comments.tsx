@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { saving } from '../../api/connection.ts';
 import { useWriting } from '../../drafts/drafts.ts';
@@ -177,11 +178,13 @@ function MentionField({ value, onChange, onSubmit, onCancel }: MentionProps) {
   const pick = ({ name }: Person) => {
     const start = cursor - typed!.length;
     const before = `${value.slice(0, start)}${name} `;
-    onChange(before + value.slice(cursor));
-    setCursor(before.length);
+    // The next key may come before the next frame: the text must be in the field now.
+    flushSync(() => {
+      onChange(before + value.slice(cursor));
+      setCursor(before.length);
+    });
     field.current?.focus();
-    // The new text is in the field with the next frame.
-    requestAnimationFrame(() => field.current?.setSelectionRange(before.length, before.length));
+    field.current?.setSelectionRange(before.length, before.length);
   };
   const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit();
