@@ -387,6 +387,11 @@ describe('what the console offers', () => {
     await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
     await page.locator('.dashboard .columns').waitFor();
     expect(await page.getByRole('region', { name: 'Automatic answers and reviews' }).count()).toBe(0);
+    // Their own calls are all that they see of a group, so there is no group to compare with.
+    await page.getByRole('region', { name: 'Operators', exact: true }).getByRole('link').first().click();
+    const figures = page.getByRole('region', { name: 'Figures' }).first();
+    await figures.getByRole('columnheader', { name: 'Before' }).waitFor();
+    expect(await figures.getByRole('columnheader').count()).toBe(4);
     for (const path of ['review', 'upload', 'settings']) {
       await page.goto(`${service.url}/console/${path}`);
       await closed(page).waitFor();

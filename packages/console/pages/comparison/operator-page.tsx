@@ -6,7 +6,7 @@ import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
 import { dayIn } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
-import { useMay } from '../../session/session.ts';
+import { useMay, useSession } from '../../session/session.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { later } from '../../widgets/later.tsx';
 import { Card, Loading, LoadingOrFailed, State, Page } from '../../widgets/page.tsx';
@@ -30,7 +30,7 @@ const CALLS = 5;
 /** Reviewed calls whose comments are shown. */
 const COMMENTED = 20;
 
-/** An operator over time, against the group and the time before. */
+/** An operator over time, against the time before and, for those who see the calls of others, against the group. */
 export default function OperatorPage() {
   const t = comparisonTexts.use();
   const { name = '' } = route.useSearch();
@@ -53,22 +53,21 @@ function Operator({ name, tz }: { name: string; tz: string }) {
   const filter = { operator_name: name };
   const own = useFigures(filter, now, tz);
   const earlier = useFigures(filter, before, tz);
+  const seesOthers = useSession().role !== 'OPERATOR';
   const groups = useStatistics({ group_by: 'operator_group_name', ...filter, ...now, limit: 2 });
   const group = groups.data?.items.find(({ key }) => key !== null)?.key ?? null;
   const others = group === null ? {} : { operator_group_name: group };
-  const compared = useFigures(others, now, tz);
-  const sides = [
-    { title: t('operator'), figures: own, calls: { ...filter, ...now } },
-    {
-      title: group === null ? t('everyone') : t('groupOf', { group }),
-      figures: compared,
-      calls: { ...others, ...now },
-    },
-    { title: t('before'), figures: earlier, calls: { ...filter, ...before } },
-  ] as const;
+  const compared = {
+    title: group === null ? t('everyone') : t('groupOf', { group }),
+    figures: useFigures(seesOthers ? others : filter, now, tz),
+    calls: { ...others, ...now },
+  };
+  const ofOperator = { title: t('operator'), figures: own, calls: { ...filter, ...now } };
+  const ofBefore = { title: t('before'), figures: earlier, calls: { ...filter, ...before } };
+  const sides = seesOthers ? ([ofOperator, compared, ofBefore] as const) : ([ofOperator, ofBefore] as const);
   const compareSearch = {
     a_operator: name,
-    ...(group !== null && { b_group: group }),
+    ...(seesOthers && group !== null && { b_group: group }),
     ...(search.from !== undefined && { a_from: search.from, b_from: search.from }),
     ...(search.to !== undefined && { a_to: search.to, b_to: search.to }),
   };
@@ -98,7 +97,7 @@ function Operator({ name, tz }: { name: string; tz: string }) {
       {own.total !== undefined && own.total.calls > 0 && (
         <>
           <Card title={t('overTime')}>
-            <ScoreOverTime name={name} sides={sides} period={now} tz={tz} />
+            <ScoreOverTime name={name} own={own} group={seesOthers ? compared : null} period={now} tz={tz} />
           </Card>
           <Comparison sides={sides} />
           <div className="columns">
@@ -114,20 +113,21 @@ function Operator({ name, tz }: { name: string; tz: string }) {
 
 interface OverTimeProps {
   readonly name: string;
-  /** The operator, and the group. */
-  readonly sides: readonly [Side, Side, ...Side[]];
+  readonly own: Side['figures'];
+  /** Null where one does not see it. */
+  readonly group: Side | null;
   readonly period: Period;
   readonly tz: string;
 }
 
 /** The operator's average by day; beside it, in the readout, that of the group. */
-function ScoreOverTime({ name, sides: [own, group], period, tz }: OverTimeProps) {
+function ScoreOverTime({ name, own, group, period, tz }: OverTimeProps) {
   const t = comparisonTexts.use();
   const navigate = useNavigate();
   const days = daysOf(period, tz);
-  const scoresOf = ({ figures }: Side) =>
-    new Map((figures.days.data?.items ?? []).map(({ key, score }) => [key, score.average]));
-  const [ownScores, groupScores] = [scoresOf(own), scoresOf(group)];
+  const scoresOf = (figures: Side['figures'] | undefined) =>
+    new Map((figures?.days.data?.items ?? []).map(({ key, score }) => [key, score.average]));
+  const [ownScores, groupScores] = [scoresOf(own), scoresOf(group?.figures)];
   const values = days.map((day) => ownScores.get(day) ?? null);
   return (
     <Plot
@@ -142,7 +142,7 @@ function ScoreOverTime({ name, sides: [own, group], period, tz }: OverTimeProps)
         return [
           format.dayOfMonth(day),
           format.score(values[index] ?? null),
-          `${group.title}: ${format.score(groupScores.get(day) ?? null)}`,
+          ...(group === null ? [] : [`${group.title}: ${format.score(groupScores.get(day) ?? null)}`]),
         ];
       }}
       onOpen={(day) => void navigate({ to: '/calls', search: { operator_name: name, ...periodOfDay(day, tz) } })}

@@ -1,5 +1,5 @@
 import './comparison.css';
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Field, SelectField, TextField } from '../../widgets/controls.tsx';
 import { useNames } from '../calls/filters/filters.ts';
 import { named, useStatistics } from '../dashboard/use-statistics.ts';
@@ -84,21 +84,35 @@ interface NamesProps {
 function Names({ of, value, onChange }: NamesProps) {
   const t = comparisonTexts.use();
   const id = useId();
+  /** Null while nothing is typed. */
+  const [typed, setTyped] = useState<string | null>(null);
   const { data } = useStatistics({ group_by: GROUPINGS[of], limit: 1000 });
   const names = named(data).map(({ key, label }) => label ?? key);
+  const chosen = useRef(value);
+  const choose = (name: string) => {
+    chosen.current = name;
+    onChange(name);
+  };
+  // Another value than was chosen here: by the browser's buttons, or another field.
+  useEffect(() => {
+    if (value === chosen.current) return;
+    chosen.current = value;
+    setTyped(null);
+  }, [value]);
   return (
     <>
       <input
-        key={value}
         className="input"
         list={id}
-        defaultValue={value}
+        value={typed ?? value}
         placeholder={t('scope.any')}
         onChange={({ target }) => {
-          if (target.value === '' || names.includes(target.value)) onChange(target.value);
+          setTyped(target.value);
+          if (target.value === '' || names.includes(target.value)) choose(target.value);
         }}
-        onBlur={({ target }) => {
-          if (target.value !== value) onChange(target.value.trim());
+        onBlur={() => {
+          setTyped(null);
+          if (typed !== null && typed !== value) choose(typed.trim());
         }}
       />
       <datalist id={id}>

@@ -66,6 +66,9 @@ export function describeComparison(running: Running): void {
     await page.getByRole('link', { name: 'Compare' }).click();
     const second = page.getByRole('group', { name: 'Choice B' });
     await second.getByLabel('Group').fill('');
+    // A name that is the beginning of what is typed does not end the typing.
+    await second.getByLabel('Operator').pressSequentially('Danielle', { delay: 100 });
+    expect(await second.getByLabel('Operator').inputValue()).toBe('Danielle');
     await second.getByLabel('Operator').fill('Daniel');
     await page.getByRole('columnheader', { name: 'B: Daniel' }).first().waitFor();
     await page
