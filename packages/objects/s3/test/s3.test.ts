@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import type { LifecycleRule } from '@aws-sdk/client-s3';
+import { waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { adviceOn } from '../bucket.ts';
 import type { S3Config, S3Limits } from '../config.ts';
@@ -320,11 +321,14 @@ describe('a start with s3', () => {
   });
 
   it('continues without a store that does not answer, and is not ready until it does', async () => {
-    const s3 = await openS3(configAt('http://127.0.0.1:9'), { limits: quick });
+    let answers = false;
+    const s3 = await openS3(await storeThat(() => (answers ? undefined : 'reset')), { limits: quick });
     await expect(s3.ready()).rejects.toMatchObject({
       kind: 'unavailable',
       message: expect.stringContaining('object store'),
     });
+    answers = true;
+    await waitUntil(() => s3.ready().then(() => true));
   });
 });
 
