@@ -13,14 +13,13 @@ import { NO_FILTER } from './listing/call-filter.ts';
 import { projectAnalyses } from './results/project-results.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import { csvOf } from './test/csv.ts';
-import { analysis, callAnalyzed } from './test/events.ts';
+import { analysis, callAnalyzed, question } from './test/events.ts';
 import { IngestUnderTest } from './test/ingest-under-test.ts';
 
 const service = new IngestUnderTest({ serving: true });
 const owner = service.newOwner();
 const caller = { firm_uuid: owner.firmUuid, user_uuid: owner.userUuid, address: '192.0.2.7', reads_json: true };
 const page = { page: 1, size: 10 };
-const question = '00000000-0000-7000-8000-000000000001';
 let call_uuid: string;
 
 beforeAll(async () => {
@@ -30,23 +29,7 @@ beforeAll(async () => {
     {
       name: 'All',
       score: 100,
-      questions: [
-        {
-          uuid: question,
-          text: 'Was it polite?',
-          weight: 1,
-          answer: 'yes',
-          decided_by: 'rule' as const,
-          confidence: 0.8,
-          points: 1,
-          max_points: 1,
-          not_applicable: false,
-          evidence: [],
-          evidence_absent: true,
-          needs_review: true,
-          explanation: 'By phrases.',
-        },
-      ],
+      questions: [{ ...question, answer: 'yes', points: 1 }],
     },
   ];
   const call = { owner, uuid: call_uuid };
@@ -58,11 +41,11 @@ beforeAll(async () => {
       auto_failed: false,
       auto_fail_suspected: false,
       sections: [{ score: 0 }],
-      questions: [{ question_uuid: question, points: 0, max_points: 1 }],
+      questions: [{ question_uuid: question.uuid, points: 0, max_points: 1 }],
     }),
   };
   const { reviewAnalysis } = reviewRpcs({ ...service.deps, scorecards });
-  const answers = [{ question_uuid: question, answer: 'no' }];
+  const answers = [{ question_uuid: question.uuid, answer: 'no' }];
   for (const said of [{}, { done: true }]) {
     const json = JSON.stringify({ analysis_uuid: event.data.analysis_uuid, answers, ...said });
     const reviewed = await reviewAnalysis({ caller: { ...caller, role: 'ADMIN' }, path: [call_uuid], json });
@@ -127,8 +110,8 @@ it('batches, jobs, campaigns, comments, reviews and statistics have the shapes o
   expectShape(WholeReview, await client.readReview(request(call_uuid, {})));
   const scorecard = analysis.scorecard.uuid;
   const agreed = expectShape(Agreement, await client.measureAgreement(request(scorecard, {})));
-  expect(agreed).toMatchObject({ reviewed_calls: 1, questions: [{ uuid: question }] });
-  const compared = await client.listComparedCalls(request(scorecard, { question, ...page }));
+  expect(agreed).toMatchObject({ reviewed_calls: 1, questions: [{ uuid: question.uuid }] });
+  const compared = await client.listComparedCalls(request(scorecard, { question: question.uuid, ...page }));
   expect(expectShape(ComparedCallPage, compared)).toMatchObject({ count: 1 });
   const asked = request(null, { group_by: 'operator_name', tz: 'UTC', limit: 10 });
   expectShape(Statistics, await client.readStatistics(asked));
