@@ -1,7 +1,20 @@
 import { Direction, Language, Outcome, Resolution, Uuid } from '@call-analysis/events';
 import { z } from 'zod';
 import { CallSource, CallStatus } from './calls.ts';
-import { anyOf, flag, inOrder, instant, number, page, size, text, timeZone, typed, wholeNumber } from './fields.ts';
+import {
+  amongOthers,
+  anyOf,
+  flag,
+  inOrder,
+  instant,
+  number,
+  page,
+  size,
+  text,
+  timeZone,
+  typed,
+  wholeNumber,
+} from './fields.ts';
 
 /** docs/api.md, "Calls". */
 
@@ -140,8 +153,7 @@ export const WholeCallQuery = z.strictObject({ ...CallFilter.shape, sort: pages.
 /** Adds the rules that concern two fields. */
 function consistent<Query extends z.ZodObject<typeof conditions & typeof pages>>(query: Query): Query {
   return rangesInOrder(query).refine(({ page, cursor }) => page === undefined || cursor === undefined, {
-    // Also where other fields are invalid, so that all faults are reported together.
-    when: () => true,
+    ...amongOthers,
     path: ['cursor'],
     error: 'cannot be used together with page; leave one out',
   });

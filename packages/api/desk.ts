@@ -2,7 +2,20 @@ import { z } from 'zod';
 import { UserRole } from './access.ts';
 import { CallFilter, FilterInBody, rangesInOrder, SavedQuery } from './call-query.ts';
 import { CallItem, exampleCall } from './calls.ts';
-import { anyOf, Count, instant, name, pageOf, PageQuery, people, text, Time, Uuid, written } from './fields.ts';
+import {
+  amongOthers,
+  anyOf,
+  Count,
+  instant,
+  name,
+  pageOf,
+  PageQuery,
+  people,
+  text,
+  Time,
+  Uuid,
+  written,
+} from './fields.ts';
 
 /** docs/api.md, "The desk of a team". */
 
@@ -97,7 +110,7 @@ export const DisputeDecision = z
     comment: written(MAX_DISPUTE_CHARS),
   })
   .refine(({ status, answer }) => status === 'accepted' || answer === undefined, {
-    when: () => true,
+    ...amongOthers,
     path: ['answer'],
     error: 'belongs to an accepted dispute alone',
   })

@@ -101,6 +101,9 @@ export function instant() {
     .meta({ documentedAs: { type: 'string', examples: ['2026-10-01T09:00:00+05:00', '2026-10-01'] } });
 }
 
+/** For a rule about several fields: checked also where fields are invalid, so that all faults are reported together. */
+export const amongOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
+
 /** Adds the rule that the end of a range must not be before its beginning. Both are instants, or numbers. */
 export function inOrder<Range extends z.ZodObject>(
   range: Range,
@@ -109,8 +112,7 @@ export function inOrder<Range extends z.ZodObject>(
   than: 'before' | 'below' = 'before',
 ): Range {
   return range.refine((given: Readonly<Record<string, unknown>>) => !isReversed(given[from], given[to]), {
-    // Also where other fields are invalid, so that all faults are reported together.
-    when: () => true,
+    ...amongOthers,
     path: [to],
     error: `must not be ${than} ${from}`,
   });

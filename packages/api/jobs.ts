@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CallUuids, FilterInBody } from './call-query.ts';
 import { ErasureReceipt } from './calls.ts';
-import { Count, flag, text, Time, Uuid } from './fields.ts';
+import { amongOthers, Count, flag, text, Time, Uuid } from './fields.ts';
 
 /** docs/api.md, "Jobs". */
 
@@ -61,7 +61,7 @@ export const NewAnalyses = z
     dry_run: z.boolean().default(false).meta({ description: 'Only estimates the tokens and cost.' }),
   })
   .refine(({ filter, call_uuids }) => (filter === undefined) !== (call_uuids === undefined), {
-    when: () => true,
+    ...amongOthers,
     path: ['filter'],
     error: 'is required, or call_uuids in its place, and not both',
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SavedFilter } from './call-query.ts';
-import { Count, name, pageOf, Time, Uuid } from './fields.ts';
+import { amongOthers, Count, name, pageOf, Time, Uuid } from './fields.ts';
 
 /** docs/api.md, "The desk of a team". */
 
@@ -46,7 +46,6 @@ const Sample = z
   .meta({ id: 'Sample' });
 export const SamplePage = pageOf(Sample, 'SamplePage', exampleSample);
 
-const always = { when: () => true };
 const ruleFields = {
   name: name(255),
   filter: SavedFilter,
@@ -70,12 +69,12 @@ const ruleFields = {
   }),
   enabled: z.boolean().optional().meta({ description: 'Default: true.' }),
 };
-const onlyOne = { ...always, path: ['share'], error: 'takes the place of count; leave one out' };
+const onlyOne = { ...amongOthers, path: ['share'], error: 'takes the place of count; leave one out' };
 export const NewSamplingRule = z
   .strictObject(ruleFields)
   .refine(({ count, share }) => count === undefined || share === undefined, onlyOne)
   .refine(({ count, share }) => count !== undefined || share !== undefined, {
-    ...always,
+    ...amongOthers,
     path: ['count'],
     error: 'is required, or share in its place',
     params: { code: 'REQUIRED' },

@@ -64,3 +64,23 @@ describe('text that people write', () => {
     expect(refused).toThrow(expect.objectContaining({ details: { fields: faults } }));
   });
 });
+
+describe('JSON of another kind than is asked for', () => {
+  const odd: readonly unknown[] = [null, true, 0, '', [], {}, [null]];
+
+  /** The value, and the same with each part of it replaced. */
+  function spoilt(value: unknown): readonly unknown[] {
+    if (typeof value !== 'object' || value === null) return odd;
+    const parts = Object.entries(value).flatMap(([key, part]) => spoilt(part).map((each) => [key, each] as const));
+    const copies = parts.map(([key, part]) => Object.assign(structuredClone(value), { [key]: part }));
+    return [...odd, ...copies];
+  }
+
+  it.each(inputs)('is a fault of the $name, and none of the service', ({ schema }) => {
+    const examples = (z.globalRegistry.get(schema)?.examples ?? [{}]) as object[];
+    for (const example of examples) {
+      const whole = { ...Object.fromEntries(Object.keys(schema.shape).map((field) => [field, null])), ...example };
+      for (const given of spoilt(whole)) expect(() => schema.safeParse(given)).not.toThrow();
+    }
+  });
+});
