@@ -15,6 +15,7 @@ import { TestService, transcriptReady } from '../../test/test-service.ts';
 import type { Report } from '../../tools/evaluate/report.ts';
 import { ruleAnalyst } from '../rule-analyst.ts';
 import { modelAnalyst } from './model-analyst.ts';
+import { PROMPT_VERSION } from './prompt.ts';
 
 // The model is so small that its judgement is worthless. Here it shows that a server which is not ours understands our
 // requests, and that what it answers is checked, stored and counted.
@@ -58,7 +59,7 @@ it('a call is analyzed by a real server: labels of the scorecard, proved quotes,
     timeoutMs: PATIENCE_MS,
   });
   const analysis = data.analysis!;
-  expect(analysis.analyst).toEqual({ name: 'model', version: '1', model: config.model });
+  expect(analysis.analyst).toEqual({ name: 'model', version: PROMPT_VERSION, model: config.model });
   const [greeting, solution] = analysis.sections[0]!.questions;
   expect(greeting).toMatchObject({ answer: 'Yes', decided_by: 'rule' });
   expect(solution!.decided_by).toBe('model');
