@@ -64,6 +64,33 @@ describe('parsing a body', () => {
     expect(faults(Body, { metadata_key: value })).toEqual([{ field: 'metadata_key', code: 'INVALID', message }]);
   });
 
+  it.each([
+    ['count', 0, 'must be at least 1'],
+    ['count', 9, 'must be at most 8'],
+    ['count', 1.5, 'must be a whole number'],
+    ['share', -1, 'must be at least 0'],
+    ['share', '1', 'must be a number'],
+    ['list', [], 'must not be empty'],
+    ['list', ['a', 'b', 'c'], 'must have at most 2 entries'],
+    ['list', 'a', 'must be a list'],
+    ['is_on', 1, 'must be true or false'],
+    ['filter', [], 'must be an object'],
+    ['filter', null, 'must be an object, not null; leave it out'],
+    ['sort', 1, 'must be an object'],
+  ])('says in words what %s must be, not %j', (field, value, message) => {
+    const Numbers = z
+      .strictObject({
+        count: z.int().min(1).max(8),
+        share: z.number().min(0).max(1),
+        list: z.array(z.string()).min(1).max(2),
+        is_on: z.boolean(),
+        filter: z.record(z.string(), z.string()),
+        sort: z.strictObject({}),
+      })
+      .partial();
+    expect(faults(Numbers, { [field]: value })).toEqual([{ field, code: 'INVALID', message }]);
+  });
+
   it('counts code points', () => {
     expect(faults(Body, { metadata_key: '\u{1f600}'.repeat(10) })).toEqual([]);
   });

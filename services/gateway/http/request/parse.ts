@@ -82,16 +82,36 @@ function requirement(issue: z.core.$ZodRawIssue): string {
     case 'invalid_type':
       if (issue.input === undefined) return 'is required';
       if (Array.isArray(issue.input) && issue.expected === 'string') return 'must be one string, not a list';
-      return `must be a ${issue.expected}${issue.input === null ? ', not null; leave it out' : ''}`;
+      return `must be ${KINDS[issue.expected] ?? issue.expected}${issue.input === null ? ', not null; leave it out' : ''}`;
     case 'invalid_value':
       return `must be one of ${issue.values.join(', ')}`;
     case 'too_small':
-      return issue.minimum === 1 ? 'must not be empty' : `must have at least ${issue.minimum} characters`;
+      if (issue.minimum === 1 && issue.origin in PARTS) return 'must not be empty';
+      return limit(issue.origin, `at least ${issue.minimum}`);
     case 'too_big':
-      return `must have at most ${issue.maximum} characters`;
+      return limit(issue.origin, `at most ${issue.maximum}`);
     default:
       return 'is not valid';
   }
+}
+
+/** What zod expects, in words. */
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** What a limit counts. Of a number it limits the value itself. */
+const PARTS: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
+
+function limit(origin: string, bound: string): string {
+  const parts = PARTS[origin];
+  return parts === undefined ? `must be ${bound}` : `must have ${bound} ${parts}`;
 }
 
 /** A uuid in a path. Anything else is NOT_FOUND. */
