@@ -235,7 +235,7 @@ const documentedAs = {
 
 /** Parameters of a list of calls, by name; the list itself reads them from a URL, where all are text. */
 const Parameters = z
-  .record(z.string(), z.union([Value, z.array(Value)]))
+  .record(z.string(), z.union([Value, z.array(Value)], 'must be text, or a list of texts'))
   .transform((given) =>
     Object.fromEntries(
       Object.entries(given).map(([key, value]) => [key, Array.isArray(value) ? value.map(String) : String(value)]),
@@ -244,22 +244,27 @@ const Parameters = z
 
 /** Filters and the sort of a list of calls, which are stored. */
 export const SavedQuery = Parameters.superRefine(({ sort, ...filter }, context) => {
-  addFaults(context, FilterInBody.safeParse(filter).error);
-  addFaults(context, WholeCallQuery.pick({ sort: true }).safeParse(sort === undefined ? {} : { sort }).error);
+  addFaults(context, FilterInBody, filter);
+  addFaults(context, WholeCallQuery.pick({ sort: true }), sort === undefined ? {} : { sort });
 }).meta({ documentedAs, description: 'Filters and `sort` of GET /api/v1/calls, by name.' });
 
 /** Filters of a list of calls that are stored and used when nobody asks. */
 export const SavedFilter = Parameters.superRefine((filter, context) => {
-  addFaults(context, FilterInBody.safeParse(filter).error);
+  addFaults(context, FilterInBody, filter);
   for (const name of ['assigned_to', 'reviewed_by']) {
     const message = 'must be the uuid of a user: nobody is asking when calls are chosen';
     if (filter[name] === 'me') context.addIssue({ code: 'custom', path: [name], message });
   }
 }).meta({ documentedAs, description: 'Filters of GET /api/v1/calls, by name. An empty object is every call.' });
 
-function addFaults(context: z.RefinementCtx, error: z.ZodError | undefined): void {
-  for (const issue of error?.issues ?? []) {
-    const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [key]) : [[...issue.path]];
-    for (const path of paths) context.addIssue({ code: 'custom', path, message: issue.message });
-  }
+/** Adds the faults of a value. Those for which the schema has no words get them from whoever parses the whole. */
+function addFaults(context: z.RefinementCtx, schema: z.ZodType, given: object): void {
+  // Knows the names that the value may have.
+  let inst: z.core.$ZodRawIssue['inst'];
+  const error = (issue: z.core.$ZodRawIssue) => {
+    if (issue.code === 'unrecognized_keys') inst = issue.inst;
+    return '';
+  };
+  for (const issue of schema.safeParse(given, { error, reportInput: true }).error?.issues ?? [])
+    context.addIssue(issue.message === '' ? { ...issue, message: undefined, inst } : { ...issue });
 }

@@ -1,3 +1,4 @@
+import { Fault, type FieldFault } from '@call-analysis/fault';
 import { Readiness } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -66,21 +67,31 @@ describe('text that people write', () => {
 });
 
 describe('JSON of another kind than is asked for', () => {
-  const odd: readonly unknown[] = [null, true, 0, '', [], {}, [null]];
+  const odd: readonly unknown[] = [null, true, 0, 1.5, '', 'x', 'x'.repeat(20_000), [], [null], ['x'], {}, { x: 1 }];
 
-  /** The value, and the same with each part of it replaced. */
-  function spoilt(value: unknown): readonly unknown[] {
-    if (typeof value !== 'object' || value === null) return odd;
-    const parts = Object.entries(value).flatMap(([key, part]) => spoilt(part).map((each) => [key, each] as const));
-    const copies = parts.map(([key, part]) => Object.assign(structuredClone(value), { [key]: part }));
-    return [...odd, ...copies];
+  /** The value with each part of it replaced. */
+  function spoilt(value: object): readonly object[] {
+    return Object.entries(value).flatMap(([key, part]) => {
+      const others = typeof part === 'object' && part !== null ? [...odd, ...spoilt(part)] : odd;
+      return others.map((other) => Object.assign(structuredClone(value), { [key]: other }));
+    });
   }
 
-  it.each(inputs)('is a fault of the $name, and none of the service', ({ schema }) => {
+  it.each(inputs)('is refused in the $name, in words that follow the name of the field', ({ schema }) => {
     const examples = (z.globalRegistry.get(schema)?.examples ?? [{}]) as object[];
-    for (const example of examples) {
-      const whole = { ...Object.fromEntries(Object.keys(schema.shape).map((field) => [field, null])), ...example };
-      for (const given of spoilt(whole)) expect(() => schema.safeParse(given)).not.toThrow();
-    }
+    const missing = Object.fromEntries(Object.keys(schema.shape).map((field) => [field, null]));
+    for (const given of examples.flatMap((example) => spoilt({ ...missing, ...example })))
+      for (const { message } of faultsIn(schema, given))
+        expect(message).toMatch(/^(?:must|is|has|have|belongs|takes|cannot) /);
   });
 });
+
+function faultsIn(schema: z.ZodObject, given: object): readonly FieldFault[] {
+  try {
+    parse(schema, given);
+  } catch (error) {
+    if (error instanceof Fault) return (error.details as { fields: FieldFault[] }).fields;
+    throw error;
+  }
+  return [];
+}

@@ -72,7 +72,7 @@ describe('parsing a body', () => {
     ['share', '1', 'must be a number'],
     ['list', [], 'must not be empty'],
     ['list', ['a', 'b', 'c'], 'must have at most 2 entries'],
-    ['list', 'a', 'must be a list'],
+    ['list', 'aaa', 'must be a list'],
     ['is_on', 1, 'must be true or false'],
     ['filter', [], 'must be an object'],
     ['filter', null, 'must be an object, not null; leave it out'],

@@ -9,6 +9,8 @@ const MAX_NAME_LENGTH = 100;
 /** Of more known names a message refers to the documentation. */
 const MAX_KNOWN_SHOWN = 10;
 
+const SIZES: ReadonlySet<string | undefined> = new Set(['too_small', 'too_big']);
+
 /** The value as the schema's output. Throws VALIDATION_ERROR with all faults. */
 export function parse<Schema extends z.ZodObject>(schema: Schema, value: object, given = value): z.output<Schema> {
   // The names that an object knows, by the list of those that it does not.
@@ -20,7 +22,11 @@ export function parse<Schema extends z.ZodObject>(schema: Schema, value: object,
   };
   const result = schema.safeParse(value, { error, reportInput: true });
   if (result.success) return result.data;
-  throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, given, known)));
+  const { issues } = result.error;
+  // zod measures also what is not of the kind that the limit is for.
+  const ofAnotherKind = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('.')));
+  const told = issues.filter(({ code, path }) => !SIZES.has(code) || !ofAnotherKind.has(path.join('.')));
+  throw invalidFields(told.flatMap((issue) => fieldFaults(issue, given, known)));
 }
 
 /** The same of query parameters, which are text. */
