@@ -57,7 +57,8 @@ export const CALL_VALUES = `${STORED_COLUMNS}, ${ASSIGNED_TO}, ${SAMPLED_BY}`;
 export const CURRENT_ANALYSIS = `(SELECT newest.uuid FROM (
     SELECT analysis.uuid FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND analysis.call_uuid = call.uuid
     ORDER BY analysis.created_at DESC, analysis.uuid DESC LIMIT 1) AS newest
-  WHERE call.outcome IS DISTINCT FROM 'no_speech' AND NOT call.history @> jsonb_build_array(jsonb_build_object('outdated', newest.uuid)))`;
+  WHERE call.outcome IS DISTINCT FROM 'no_speech'
+    AND NOT call.history @> jsonb_build_array(jsonb_build_object('outdated', newest.uuid)))`;
 
 /** Statuses of a call that a service may still be processing. All others are final for the attempt. */
 export const UNFINISHED: readonly string[] = ['queued', 'transcribing', 'analyzing'];
