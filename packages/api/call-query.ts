@@ -228,10 +228,8 @@ export const SelectedExport = z
 export const Export = z.strictObject({ ...exported, headings: Headings.default({}), call_uuids: CallUuids.optional() });
 
 const Value = z.union([z.string(), z.number(), z.boolean()]);
-const documentedAs = {
-  type: 'object',
-  additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
-} as const;
+/** Of any values, since what OpenAPI Generator makes of "text, or a list of texts" for Java does not compile. */
+const documentedAs = { type: 'object', additionalProperties: true } as const;
 
 /** Parameters of a list of calls, by name; the list itself reads them from a URL, where all are text. */
 const Parameters = z
@@ -242,11 +240,14 @@ const Parameters = z
     ),
   );
 
+/** Filters of a list of calls, and the sort of a view, as they were stored. */
+export const StoredQuery = z.record(z.string(), z.union([z.string(), z.array(z.string())])).meta({ documentedAs });
+
 /** Filters and the sort of a list of calls, which are stored. */
 export const SavedQuery = Parameters.superRefine(({ sort, ...filter }, context) => {
   addFaults(context, FilterInBody, filter);
   addFaults(context, WholeCallQuery.pick({ sort: true }), sort === undefined ? {} : { sort });
-}).meta({ documentedAs, description: 'Filters and `sort` of GET /api/v1/calls, by name.' });
+}).meta({ documentedAs, description: 'Filters and `sort` of GET /api/v1/calls, by name: text, or a list of texts.' });
 
 /** Filters of a list of calls that are stored and used when nobody asks. */
 export const SavedFilter = Parameters.superRefine((filter, context) => {
@@ -255,7 +256,10 @@ export const SavedFilter = Parameters.superRefine((filter, context) => {
     const message = 'must be the uuid of a user: nobody is asking when calls are chosen';
     if (filter[name] === 'me') context.addIssue({ code: 'custom', path: [name], message });
   }
-}).meta({ documentedAs, description: 'Filters of GET /api/v1/calls, by name. An empty object is every call.' });
+}).meta({
+  documentedAs,
+  description: 'Filters of GET /api/v1/calls, by name: text, or a list of texts. An empty object is every call.',
+});
 
 /** Adds the faults of a value. Those for which the schema has no words get them from whoever parses the whole. */
 function addFaults(context: z.RefinementCtx, schema: z.ZodType, given: object): void {

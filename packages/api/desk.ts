@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserRole } from './access.ts';
-import { CallFilter, FilterInBody, rangesInOrder, SavedQuery } from './call-query.ts';
+import { CallFilter, FilterInBody, rangesInOrder, SavedQuery, StoredQuery } from './call-query.ts';
 import { CallItem, exampleCall } from './calls.ts';
 import {
   amongOthers,
@@ -56,9 +56,7 @@ export const View = z
   .object({
     uuid: Uuid,
     name: z.string(),
-    query: z
-      .record(z.string(), z.union([z.string(), z.array(z.string())]))
-      .meta({ description: 'Parameters of GET /api/v1/calls, by name.' }),
+    query: StoredQuery.meta({ description: 'Parameters of GET /api/v1/calls, by name: text, or a list of texts.' }),
     shared: z.boolean().meta({ description: 'Everyone of the firm sees it.' }),
     start_page: z.boolean().meta({ description: "It opens first: a person's own one, otherwise a shared one." }),
     by: Uuid.meta({ description: 'Its owner.' }),

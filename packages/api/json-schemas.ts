@@ -103,11 +103,14 @@ export class Schemas {
  */
 const UTC_PATTERN = z.toJSONSchema(z.iso.datetime()).pattern;
 
+/** What a schema with `documentedAs` says itself. */
+const SAID_BESIDE: ReadonlySet<string> = new Set(['default', 'description']);
+
 /** Removes keywords that say nothing to a reader: bounds of safe integers, and patterns that repeat the format. */
 function simplify(schema: Record<string, unknown>): void {
   const { documentedAs } = schema;
   if (documentedAs !== undefined) {
-    for (const name of Object.keys(schema)) if (name !== 'default') delete schema[name];
+    for (const name of Object.keys(schema)) if (!SAID_BESIDE.has(name)) delete schema[name];
     Object.assign(schema, documentedAs);
   }
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];

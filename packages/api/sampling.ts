@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import { SavedFilter } from './call-query.ts';
+import { SavedFilter, StoredQuery } from './call-query.ts';
 import { amongOthers, Count, name, pageOf, Time, Uuid } from './fields.ts';
 
 /** docs/api.md, "The desk of a team". */
 
-const filter = z
-  .record(z.string(), z.union([z.string(), z.array(z.string())]))
-  .meta({ description: 'Filters of GET /api/v1/calls, by name.' });
 const definition = {
-  filter,
+  filter: StoredQuery.meta({ description: 'Filters of GET /api/v1/calls, by name: text, or a list of texts.' }),
   per: z.enum(['operator', 'operator_group_name', 'segment_type', 'firm']),
   count: z.int().min(1).nullable().meta({ description: 'How many calls of each, or null.' }),
   share: z.number().min(0).max(1).nullable().meta({ description: 'Which part of the calls of each, or null.' }),

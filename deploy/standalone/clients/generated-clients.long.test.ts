@@ -42,11 +42,11 @@ public class Main {
     ApiClient client = new ApiClient();
     client.updateBaseUri(given[0]);
     client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + given[1]));
-    CallDetail call = new CallsApi(client).getCall(UUID.fromString(given[2]));
+    CallDetail call = new CallsApi(client).getCall(UUID.fromString(given[2]), null);
     Scorecard scorecard = new ScorecardsApi(client).getScorecard(UUID.fromString(given[3]), null);
     String refusal = "";
     try {
-      new CallsApi(client).getCall(new UUID(0, 0));
+      new CallsApi(client).getCall(new UUID(0, 0), null);
     } catch (ApiException error) {
       refusal = error.getCode() + "";
     }

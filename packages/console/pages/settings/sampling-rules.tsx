@@ -6,7 +6,7 @@ import * as format from '../../i18n/format.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Check, SelectField, TextField } from '../../widgets/controls.tsx';
 import { LoadingOrFailed, State } from '../../widgets/page.tsx';
-import { type FilterKey, FILTERS } from '../calls/call-search.ts';
+import { callSearch, type FilterKey, FILTERS } from '../calls/call-search.ts';
 import { optionName, filterName } from '../calls/filters/filters.ts';
 import { settingsTexts } from '../texts.ts';
 import { Item, Part, Actions } from './parts.tsx';
@@ -84,17 +84,17 @@ const EVERY: readonly Rule['every'][] = ['week', 'day'];
 function SamplingRuleForm({ rule, onClose }: { rule: Rule | null; onClose: () => void }) {
   const t = settingsTexts.use();
   const firm = useQuery(firmQuery);
-  const { segment_type = '', score_max = '', auto_fail_suspected, ...others } = rule?.filter ?? {};
-  const types = [...new Set(['', ...[segment_type].flat(), ...(firm.data?.segment_types ?? [])])];
+  const { segment_type = [], score_max, auto_fail_suspected } = callSearch(rule?.filter ?? {});
+  const types = [...new Set(['', ...segment_type, ...(firm.data?.segment_types ?? [])])];
   const save = async ({ text, all, isChanged, changed }: Fields) => {
     const amount = Number(text('amount'));
     const size = text('unit') === 'calls' ? { count: amount } : { share: amount / 100 };
     const filter = {
       // What the form does not have stays.
-      ...others,
-      ...(text('segment_type') !== '' && { segment_type: [text('segment_type')] }),
-      ...(text('score_max') !== '' && { score_max: text('score_max') }),
-      ...(all('suspected').length > 0 && { auto_fail_suspected: 'true' }),
+      ...rule?.filter,
+      segment_type: text('segment_type') === '' ? undefined : [text('segment_type')],
+      score_max: text('score_max') || undefined,
+      auto_fail_suspected: all('suspected').length > 0 ? 'true' : undefined,
     };
     const { name, per, every } = { name: text('name'), per: text('per'), every: text('every') } as NewRule;
     if (rule === null) return send(api.POST('/api/v1/sampling-rules', { body: { name, per, every, ...size, filter } }));
@@ -153,7 +153,7 @@ function SamplingRuleForm({ rule, onClose }: { rule: Rule | null; onClose: () =>
         name="segment_type"
         options={types}
         nameOf={(type) => type || t('rules.all')}
-        defaultValue={[segment_type].flat()[0]}
+        defaultValue={segment_type[0]}
       />
       <TextField
         label={t('rules.scoreMax')}
