@@ -35,7 +35,7 @@ const FILTERS: readonly Filter[] = [
   { query: 'status=completed&operator_name=Operator 22', since: 'completion' },
   { query: 'outcome=scored&operator_id=id-23', since: 'completion' },
   { query: 'score_min=10&operator_name=Operator 24', since: 'completion' },
-  { query: 'needs_review=true&operator_name=Operator 25', since: 'completion' },
+  { query: 'needs_review=false&status=completed&operator_name=Operator 25', since: 'completion' },
   { query: 'auto_failed=false&status=completed&operator_name=Operator 26', since: 'completion' },
   { query: 'language=en&operator_name=Operator 27', since: 'completion' },
 ];
