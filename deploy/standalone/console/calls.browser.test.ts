@@ -636,7 +636,9 @@ describe('a call', () => {
       const { page, problems } = await open({ path: `/console/calls/${call!.uuid}` });
       const button = page.getByRole('button', { name: 'Save transcript' });
       await button.click();
-      expect(await page.locator('.popup:popover-open .popup-item').allTextContents()).toEqual(formats);
+      const items = page.locator('.popup:popover-open .popup-item');
+      await items.first().waitFor();
+      expect(await items.allTextContents()).toEqual(formats);
       const wanted = formats[1] === 'SRT' ? 'WebVTT' : 'TXT';
       const [download] = await Promise.all([
         page.waitForEvent('download'),
