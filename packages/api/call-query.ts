@@ -228,7 +228,7 @@ export const SelectedExport = z
 export const Export = z.strictObject({ ...exported, headings: Headings.default({}), call_uuids: CallUuids.optional() });
 
 const Value = z.union([z.string(), z.number(), z.boolean()]);
-/** Of any values, since what OpenAPI Generator makes of "text, or a list of texts" for Java does not compile. */
+/** Not by the kinds of values: what OpenAPI Generator makes for Java of "text, or a list of texts" does not compile. */
 const documentedAs = { type: 'object', additionalProperties: true } as const;
 
 /** Parameters of a list of calls, by name; the list itself reads them from a URL, where all are text. */

@@ -144,3 +144,18 @@ export function nameFault(name: string): string | null {
     ? 'must not contain control characters or characters that change the direction of text'
     : null;
 }
+
+/** A kind of values by the name that zod has for it, in words: "a whole number". */
+export function kindName(kind: string): string {
+  return KINDS[kind] ?? kind;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};

@@ -1,5 +1,5 @@
 import { Language, type ScorecardDraft } from '@call-analysis/events';
-import { Fault, type FieldFault, nameFault, nearestName } from '@call-analysis/fault';
+import { Fault, type FieldFault, kindName, nameFault, nearestName } from '@call-analysis/fault';
 import type { z } from 'zod';
 import { draftSchema, sizeFault } from './scorecard.ts';
 
@@ -118,7 +118,7 @@ function requirementMessage(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return 'is required';
-      return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}${issue.input === null ? ', not null' : ''}`;
+      return `must be ${kindName(issue.expected)}${issue.input === null ? ', not null' : ''}`;
     case 'invalid_value':
       return `must be one of ${issue.values.join(', ')}`;
     case 'invalid_union':
@@ -145,16 +145,6 @@ function requirementMessage(issue: z.core.$ZodRawIssue): string {
       return 'is not valid';
   }
 }
-
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-  record: 'an object',
-};
 
 /** The fields of the schema that refused a value; null when the schema is a record by language. */
 function fieldsOf(schema: unknown): string[] | null {

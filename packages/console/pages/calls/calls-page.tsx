@@ -1,6 +1,6 @@
 import './calls.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState, useEffect, useRef } from 'react';
+import { useState, useEffect } from 'react';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
 import { useMay, useSession } from '../../session/session.ts';
@@ -8,6 +8,7 @@ import { Button, Popup } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { later } from '../../widgets/later.tsx';
 import { useTitle, Failed, Loading, State } from '../../widgets/page.tsx';
+import { useTyped } from '../../widgets/use-typed.ts';
 import { callsTexts } from '../texts.ts';
 import { openFromList } from './call-list.tsx';
 import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
@@ -142,20 +143,11 @@ const TYPING_MS = 300;
 /** Searches the words of conversations when the user stops typing. */
 function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const t = callsTexts.use();
-  const [typed, setTyped] = useState(value);
-  const sent = useRef(value);
-  useEffect(() => {
-    // What was typed since it was sent stays.
-    if (value !== sent.current) setTyped(value);
-    sent.current = value;
-  }, [value]);
+  const { typed, setTyped, send } = useTyped(value, onChange);
   useEffect(() => {
     // The service refuses a search without a word.
     if (typed.trim() === value || (typed.trim() !== '' && !/[\p{L}\p{N}]/u.test(typed))) return;
-    const timer = setTimeout(() => {
-      sent.current = typed.trim();
-      onChange(sent.current);
-    }, TYPING_MS);
+    const timer = setTimeout(() => send(typed.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   });
   return (

@@ -1,6 +1,7 @@
 import './comparison.css';
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useId } from 'react';
 import { Field, SelectField, TextField } from '../../widgets/controls.tsx';
+import { useTyped } from '../../widgets/use-typed.ts';
 import { useNames } from '../calls/filters/filters.ts';
 import { named, useStatistics } from '../dashboard/use-statistics.ts';
 import { comparisonTexts } from '../texts.ts';
@@ -84,35 +85,24 @@ interface NamesProps {
 function Names({ of, value, onChange }: NamesProps) {
   const t = comparisonTexts.use();
   const id = useId();
-  /** Null while nothing is typed. */
-  const [typed, setTyped] = useState<string | null>(null);
+  const { typed, setTyped, send } = useTyped(value, onChange);
   const { data } = useStatistics({ group_by: GROUPINGS[of], limit: 1000 });
   const names = named(data).map(({ key, label }) => label ?? key);
-  const chosen = useRef(value);
-  const choose = (name: string) => {
-    chosen.current = name;
-    onChange(name);
-  };
-  // Another value than was chosen here: by the browser's buttons, or another field.
-  useEffect(() => {
-    if (value === chosen.current) return;
-    chosen.current = value;
-    setTyped(null);
-  }, [value]);
   return (
     <>
       <input
         className="input"
         list={id}
-        value={typed ?? value}
+        value={typed}
         placeholder={t('scope.any')}
         onChange={({ target }) => {
           setTyped(target.value);
-          if (target.value === '' || names.includes(target.value)) choose(target.value);
+          if (target.value === '' || names.includes(target.value)) send(target.value);
         }}
         onBlur={() => {
-          setTyped(null);
-          if (typed !== null && typed !== value) choose(typed.trim());
+          if (typed === value) return;
+          setTyped(typed.trim());
+          send(typed.trim());
         }}
       />
       <datalist id={id}>

@@ -1,6 +1,6 @@
 import { typed } from '@call-analysis/api/fields';
 import { Uuid } from '@call-analysis/events';
-import { type FieldFault, invalidFields, nearestName, notFound } from '@call-analysis/fault';
+import { type FieldFault, invalidFields, kindName, nearestName, notFound } from '@call-analysis/fault';
 import type { z } from 'zod';
 
 /** With more unknown names than this the mistake is another one, and listing them all would make a large response. */
@@ -88,7 +88,7 @@ function requirement(issue: z.core.$ZodRawIssue): string {
     case 'invalid_type':
       if (issue.input === undefined) return 'is required';
       if (Array.isArray(issue.input) && issue.expected === 'string') return 'must be one string, not a list';
-      return `must be ${KINDS[issue.expected] ?? issue.expected}${issue.input === null ? ', not null; leave it out' : ''}`;
+      return `must be ${kindName(issue.expected)}${issue.input === null ? ', not null; leave it out' : ''}`;
     case 'invalid_value':
       return `must be one of ${issue.values.join(', ')}`;
     case 'too_small':
@@ -100,17 +100,6 @@ function requirement(issue: z.core.$ZodRawIssue): string {
       return 'is not valid';
   }
 }
-
-/** What zod expects, in words. */
-const KINDS: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-  record: 'an object',
-};
 
 /** What a limit counts. Of a number it limits the value itself. */
 const PARTS: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
