@@ -25,6 +25,8 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     const rows = ['Emily', 'Emily', 'Daniel'].map((name) => `+15555550101,${name},60,"${TEXT}",${at},support,Evening`);
     const metadata_key = await client.upload([HEADER, ...rows].join('\n'));
     await client.call('POST', '/api/v1/calls/process-upload', { metadata_key });
+    // The page may count a call before its answers.
+    await eventually(async () => (await client.listCalls('status=completed')).count === rows.length);
     const calls = page.getByRole('link', { name: /^Calls ?3/ });
     const some = page.getByRole('link', { name: /^Calls ?\d/ });
     const none = page.getByRole('heading', { name: 'No calls in this period' });
