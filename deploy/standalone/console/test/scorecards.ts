@@ -111,6 +111,8 @@ export function describeScorecards(running: () => { system: SystemUnderTest; bro
       isLost = true;
       return route.abort();
     });
+    // The page may still say that an earlier change was saved.
+    await page.reload();
     await page.getByLabel('Name', { exact: true }).fill('Third');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('A new revision was saved.').waitFor();
